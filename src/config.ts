@@ -5,17 +5,10 @@
 import { existsSync } from 'node:fs';
 import { EnvironmentReader } from './config-reader.ts';
 import { BillingError } from './errors.ts';
+import type { ApiKey, ApiScope } from './http/api-key.ts';
 
 export type ConfigPart = 'database' | 'redis' | 'mail' | 'gateway' | 'api' | 'board';
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-export interface ApiKey {
-  name: string;
-  /** Of the key, in hex: the key itself is known to its owner alone. */
-  sha256: string;
-  scopes: readonly ApiScope[];
-}
-export type ApiScope = 'read' | 'write' | 'admin';
 
 export interface Config {
   production: boolean;

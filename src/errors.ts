@@ -27,7 +27,11 @@ export class BillingError extends Error {
   readonly code: ErrorCode;
   readonly faults: readonly Fault[];
 
-  constructor(code: ErrorCode, message: string, options: { faults?: readonly Fault[]; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { faults?: readonly Fault[]; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.faults = options.faults ?? [];

@@ -2,7 +2,17 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 
 /** Paths that hold secrets or personal data wherever an object with them is logged. */
 const REDACTED = [
-  'password', 'secret', 'authorization', 'cookie', 'email', 'emails', 'recipients', 'address', 'databaseUrl', 'redisUrl', 'smtpUrl',
+  'password',
+  'secret',
+  'authorization',
+  'cookie',
+  'email',
+  'emails',
+  'recipients',
+  'address',
+  'databaseUrl',
+  'redisUrl',
+  'smtpUrl',
 ].flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
 /**

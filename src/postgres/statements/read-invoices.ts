@@ -2,6 +2,8 @@ import { BillingError } from '../../errors.ts';
 import type { InvoiceSummary, InvoiceView, Reference } from '../../operations/ports.ts';
 import type { Prisma, PrismaClient } from '../generated/client.ts';
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
 const SUMMARY = {
   customer: { select: { externalId: true } },
 } satisfies Prisma.InvoiceInclude;
@@ -26,7 +28,7 @@ export async function listInvoices(
   prisma: PrismaClient,
   page: { status?: InvoiceSummary['status']; limit: number; cursor?: string },
 ): Promise<{ data: InvoiceSummary[]; nextCursor: string | null }> {
-  if (page.cursor !== undefined && !/^[0-9a-f-]{36}$/i.test(page.cursor)) {
+  if (page.cursor !== undefined && !UUID.test(page.cursor)) {
     const message = 'cursor must be the nextCursor of an earlier page';
     throw new BillingError('invalid', message, {
       faults: [{ field: 'cursor', code: 'invalid_cursor', message }],

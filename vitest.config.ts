@@ -1,0 +1,17 @@
+import { defineConfig } from 'vitest/config';
+
+// Suites with needs of their own (a browser, special rights, much time) have commands of their own.
+const ELSEWHERE = ['browser', 'platform', 'chaos', 'bench'];
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: ELSEWHERE.map((suite) => `test/${suite}/**`),
+    globalSetup: ['test/support/global-setup.ts'],
+    // A process per file: what a test leaves open cannot reach the next file, and child processes are its own.
+    pool: 'forks',
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    teardownTimeout: 30_000,
+  },
+});
