@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The sandbox's payment methods that `--faults` deals out; every second customer has none. */
+/** The sandbox's payment methods that `--faults` deals out: half of the customers get one that works. */
 const FAULTS = [
   'pm_ok',
   'pm_ok',
@@ -18,9 +18,4 @@ const FAULTS = [
 export function faultFor(customerExternalId: string, seed: number): string {
   const digest = createHash('sha256').update(`${seed}:${customerExternalId}`).digest();
   return FAULTS[digest.readUInt32BE(0) % FAULTS.length] ?? 'pm_ok';
-}
-
-/** The outcome that this payment method must have in the end. */
-export function endsDeclined(paymentMethod: string): boolean {
-  return paymentMethod.startsWith('pm_decline_');
 }

@@ -1,15 +1,17 @@
+import { currencyOf } from '../billing/currency.ts';
+import { formatMoney } from '../billing/money.ts';
 import type { DemoReport } from './report.ts';
 
 /** The report for a person. */
 export function describeReport(report: DemoReport): string {
   const money = Object.entries(report.gateway.capturedMinorByCurrency).map(
-    ([currency, minor]) => `${minor} ${currency}`,
+    ([currency, minor]) => `${formatMoney(BigInt(minor), currencyOf(currency).exponent)} ${currency}`,
   );
   const rows: [string, string][] = [
     ['Invoices', `${report.invoices}: ${describeStatuses(report)}`],
     ['Numbers', `${report.firstNumber ?? '–'} to ${report.lastNumber ?? '–'}, ${report.numberGaps} missing`],
     ['Gateway', `${report.gateway.captures} captures, ${report.gateway.duplicateCaptures} made twice`],
-    ['Captured', `${money.join(', ') || 'nothing'} (minor units)`],
+    ['Captured', `${money.join(', ') || 'nothing'}`],
     ['Declined', `${report.payments.declined} payments`],
     [
       'Receipts',

@@ -36,6 +36,8 @@ async function demo(options: DemoOptions, signal: AbortSignal): Promise<number> 
     if (options.json) process.stdout.write(`${JSON.stringify(report)}\n`);
     else say(describeReport(report));
     if (options.stay) await stay(stack, signal);
+    else if (!options.json)
+      say('\nTo look around in the API, the board and the mailbox: npm run demo -- --stay');
     return report.problems.length === 0 ? EXIT.done : EXIT.problems;
   } finally {
     await stack.close();

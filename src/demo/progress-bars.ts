@@ -6,7 +6,10 @@ export interface ProgressView {
   end(): void;
 }
 
-/** Bars on a terminal; elsewhere one line whenever something moved, so that a log stays readable. */
+/** A log is not a screen: there, a line every few seconds is enough. */
+const LINE_EVERY_MS = 3_000;
+
+/** Bars on a terminal; elsewhere a line now and then. */
 export function openProgressView(expected: number, stream: NodeJS.WriteStream): ProgressView {
   return stream.isTTY ? openBars(expected, stream) : openLines(expected, stream);
 }
@@ -38,12 +41,13 @@ function openBars(expected: number, stream: NodeJS.WriteStream): ProgressView {
 }
 
 function openLines(expected: number, stream: NodeJS.WriteStream): ProgressView {
-  let last = '';
+  let nextMs = 0;
   return {
     show({ invoices, numbered, settled, receiptsEnded }) {
+      if (performance.now() < nextMs) return;
+      nextMs = performance.now() + LINE_EVERY_MS;
       const line = `  ${invoices} created, ${numbered} numbered, ${settled} settled, ${receiptsEnded} receipts of ${expected} invoices`;
-      if (line !== last) stream.write(`${line}\n`);
-      last = line;
+      stream.write(`${line}\n`);
     },
     end() {},
   };
