@@ -10,8 +10,9 @@ export interface RunningProcess {
 
 /** Starts, then stops on SIGTERM or SIGINT; a second signal ends the process at once. */
 export async function runProcess(start: () => Promise<RunningProcess>): Promise<void> {
+  const signals = stopOnSignals();
   try {
-    stopOnSignals(await start());
+    signals.started(await start());
   } catch (error) {
     exitWith(error);
   }
@@ -37,9 +38,13 @@ export function exitCodeOf(error: unknown): number {
   return (isBillingError(error) && codes[error.code]) || EXIT.problems;
 }
 
-function stopOnSignals(running: RunningProcess): void {
+/** Listens from the beginning: a signal that comes while the process starts must not cut it off in the middle. */
+function stopOnSignals(): { started(running: RunningProcess): void } {
+  let running: RunningProcess | null = null;
   let stopping = false;
   const stop = async () => {
+    // Before it runs, it has taken no work that it could finish.
+    if (!running) process.exit(EXIT.done);
     if (stopping) process.exit(EXIT.forced);
     stopping = true;
     try {
@@ -50,4 +55,9 @@ function stopOnSignals(running: RunningProcess): void {
   };
   process.on('SIGTERM', () => void stop());
   process.on('SIGINT', () => void stop());
+  return {
+    started(started) {
+      running = started;
+    },
+  };
 }
