@@ -91,17 +91,16 @@ export function openWorker(options: WorkerOptions): Worker {
       durationMs: Math.round(performance.now() - startedMs),
     });
     let outcome: string;
+    let delayMs: number | null;
     try {
       const handler = handlers.get(job.name);
       if (!handler) throw new BillingError('invalid_payload', `no worker knows the job ${job.name}`);
       outcome = await handler.run(job.data, { actor: `job:${job.name}`, jobName: job.name, signal });
+      delayMs = await delayOf(outcome, job);
     } catch (error) {
       log.warn({ ...fields(), err: error }, `${job.name} failed`);
-      throw isBillingError(error, 'invalid_payload') || isBillingError(error, 'not_found')
-        ? new UnrecoverableError(error.message)
-        : error;
+      throw isFinal(error) ? new UnrecoverableError(error.message) : error;
     }
-    const delayMs = await delayOf(outcome, job);
     log.info({ ...fields(), outcome }, job.name);
     if (delayMs === null) return outcome;
     // Nothing may come between these two: the job is no longer ours once it has moved.
@@ -118,7 +117,8 @@ export function openWorker(options: WorkerOptions): Worker {
     const sinceMs = busySinceMs(job) ?? Date.now();
     if (Date.now() - sinceMs >= options.lockBusy.maxMs) {
       await job.updateProgress({}); // a replay starts to count anew
-      throw new UnrecoverableError(
+      throw new BillingError(
+        'lock_busy_too_long',
         `the lock was busy for ${Math.round((Date.now() - sinceMs) / 1000)} s without a break`,
       );
     }
@@ -130,6 +130,11 @@ export function openWorker(options: WorkerOptions): Worker {
     const backoff = jobName ? handlers.get(jobName)?.job.backoff : undefined;
     return backoffDelayMs(backoff ?? { delayMs: 1_000, delayMaxMs: 60_000, jitter: 0.5 }, attemptsMade);
   }
+}
+
+/** To run the job again would not help: it ends, visible on the board, and may be replayed there. */
+function isFinal(error: unknown): error is BillingError {
+  return isBillingError(error) && ['invalid_payload', 'not_found', 'lock_busy_too_long'].includes(error.code);
 }
 
 /** When the unbroken series of busy answers began. It rides on the job, since several workers may see it. */

@@ -315,7 +315,7 @@ CREATE UNIQUE INDEX "payments_one_open_per_invoice" ON "payments"("invoice_id")
 CREATE INDEX "emails_unsent_idx" ON "emails"("remind_at", "id") WHERE "status" IN ('pending', 'sending');
 
 ALTER TABLE "number_series"
-  ADD CONSTRAINT "number_series_format_check" CHECK ("format" ~ '\{SEQ:[1-9][0-9]?\}'),
+  ADD CONSTRAINT "number_series_format_check" CHECK ("format" ~ '\{SEQ:([1-9]|1[0-8])\}'),
   ADD CONSTRAINT "number_series_zone_check" CHECK (("date_zone_kind" = 'fixed') = ("date_zone" IS NOT NULL));
 
 ALTER TABLE "number_counters"
