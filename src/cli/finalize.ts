@@ -14,9 +14,11 @@ export async function runFinalize(
     alreadyFinalized: [] as string[],
     refused: [] as { reference: string; message: string }[],
   };
-  for (const text of references) {
+  // All are read before the first is asked for: a slip of the pen leaves nothing half done.
+  const parsed = references.map((text) => ({ text, reference: parseReference(text) }));
+  for (const { text, reference } of parsed) {
     try {
-      const result = await needs.requestFinalization(parseReference(text), { actor: 'operator' });
+      const result = await needs.requestFinalization(reference, { actor: 'operator' });
       (result.kind === 'accepted' ? report.accepted : report.alreadyFinalized).push(result.invoiceId);
     } catch (error) {
       if (!isBillingError(error, 'not_found')) throw error;

@@ -44,6 +44,8 @@ export interface Books {
   /** Open invoices for which no attempt says why. */
   openWithoutReason: string[];
   receiptsSent: number;
+  /** Owed to customers without an address: an end, and no fault. */
+  receiptsSkipped: number;
   captures: GatewayCapture[];
 }
 
@@ -51,21 +53,29 @@ export async function readBooks(
   prisma: PrismaClient,
   gateway: Pick<Gateway, 'listCaptures'>,
 ): Promise<Books> {
-  const [statuses, paymentStatuses, numbered, capturedPayments, openWithoutReason, receiptsSent] =
-    await Promise.all([
-      prisma.invoice.groupBy({ by: ['status'], _count: true }),
-      prisma.payment.groupBy({ by: ['status'], _count: true }),
-      prisma.invoice.findMany({ where: { number: { not: null } }, select: { number: true } }),
-      prisma.payment.findMany({
-        where: { status: 'captured' },
-        select: { id: true, gatewayReference: true, capturedMinor: true, currency: true },
-      }),
-      prisma.invoice.findMany({
-        where: { status: 'open', payments: { none: { status: 'declined', declineCode: { not: null } } } },
-        select: { externalId: true },
-      }),
-      prisma.email.count({ where: { kind: 'receipt', status: 'sent' } }),
-    ]);
+  const [
+    statuses,
+    paymentStatuses,
+    numbered,
+    capturedPayments,
+    openWithoutReason,
+    receiptsSent,
+    receiptsSkipped,
+  ] = await Promise.all([
+    prisma.invoice.groupBy({ by: ['status'], _count: true }),
+    prisma.payment.groupBy({ by: ['status'], _count: true }),
+    prisma.invoice.findMany({ where: { number: { not: null } }, select: { number: true } }),
+    prisma.payment.findMany({
+      where: { status: 'captured' },
+      select: { id: true, gatewayReference: true, capturedMinor: true, currency: true },
+    }),
+    prisma.invoice.findMany({
+      where: { status: 'open', payments: { none: { status: 'declined', declineCode: { not: null } } } },
+      select: { externalId: true },
+    }),
+    prisma.email.count({ where: { kind: 'receipt', status: 'sent' } }),
+    prisma.email.count({ where: { kind: 'receipt', status: 'skipped' } }),
+  ]);
   const byStatus = { draft: 0, open: 0, paid: 0, void: 0, uncollectible: 0 };
   for (const { status, _count } of statuses) byStatus[status] = _count;
   return {
@@ -75,6 +85,7 @@ export async function readBooks(
     capturedPayments,
     openWithoutReason: openWithoutReason.map(({ externalId }) => externalId),
     receiptsSent,
+    receiptsSkipped,
     captures: await collect(gateway.listCaptures()),
   };
 }
