@@ -46,15 +46,6 @@ test('two workers and a gateway that loses replies and declines: nothing twice, 
   });
 });
 
-test('a draft that is refused is a problem of the report', { timeout: 60_000 }, async () => {
-  const { code, report } = await demo('--input', 'test/data/one-bad-draft.jsonl');
-  expect(code).toBe(1);
-  expect(report.problems).toEqual([
-    expect.stringMatching(/^bad-1 was refused: 400: .*currency/),
-    '1 invoices have no number',
-  ]);
-});
-
 test('words that are off end with exit code 2', async () => {
   expect(await demo('--workers', 'none')).toEqual({ code: 2, report: null });
 });
