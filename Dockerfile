@@ -8,7 +8,7 @@ COPY scripts scripts
 COPY prisma prisma
 COPY src src
 COPY workers workers
-RUN node scripts/generate.mjs && npm run build \
+RUN npm run build \
   # What is only for machines without services stays out of the image; the sandbox gateway is a service itself.
   && find dist/src/demo -mindepth 1 -maxdepth 1 ! -name sandbox-gateway -exec rm -rf {} +
 
