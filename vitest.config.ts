@@ -10,8 +10,8 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     // A process per file: what a test leaves open cannot reach the next file, and child processes are its own.
     pool: 'forks',
-    // Most of a test's time is waiting for servers, so three files at once fit on two cores.
-    maxWorkers: 3,
+    // Most of a test's time is waiting for servers, so two files at once fit on two cores.
+    maxWorkers: 2,
     // A limit for what hangs, not a measure of speed.
     testTimeout: 60_000,
     hookTimeout: 60_000,

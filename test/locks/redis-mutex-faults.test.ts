@@ -204,14 +204,11 @@ describe('a section that runs too long', () => {
 
   test('is not renewed any more after maxHoldMs', async () => {
     const { mutex } = await world({ expireMs: 300, maxHoldMs: 450 });
-    const commands = await commandsDuring(server.url, async () => {
-      await mutex.lock();
-      await delay(1_200);
-    });
-    const scripts = commands.filter((name) => name.startsWith('eval'));
-    // One acquire; renewals at 100, 200, 300 and 400 ms.
-    expect(scripts.length).toBeGreaterThanOrEqual(3);
-    expect(scripts.length).toBeLessThanOrEqual(5);
+    await mutex.lock();
+    await delay(700);
+    // It was renewed every 100 ms; from now on there must be silence.
+    const commands = await commandsDuring(server.url, () => delay(700));
+    expect(commands.filter((name) => name.startsWith('eval'))).toEqual([]);
     expect(() => mutex.assertHeld()).toThrow('maxHoldMs');
     expect(mutex.signal.reason).toMatchObject({ reason: 'max-hold' });
   });
