@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import { BillingError } from '../errors.ts';
 import type { Reference } from '../operations/ports.ts';
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Control characters and halves of surrogate pairs are in no external id. */
-const EXTERNAL = /^ext:([^\p{Cc}\p{Surrogate}]{1,200})$/u;
+import { readReference } from '../operations/reference.ts';
 
 export const referenceParams = z.object({
   id: z.string().describe('Our id (a UUID), or `ext:` followed by your own'),
@@ -12,9 +9,8 @@ export const referenceParams = z.object({
 
 /** @throws BillingError `invalid` */
 export function parseReference(text: string): Reference {
-  if (UUID.test(text)) return { id: text.toLowerCase() };
-  const externalId = EXTERNAL.exec(text)?.[1];
-  if (externalId !== undefined) return { externalId };
+  const reference = readReference(text);
+  if (reference) return reference;
   const message = 'id must be a UUID, or ext: followed by an external id';
   throw new BillingError('invalid', message, { faults: [{ field: 'id', code: 'invalid_id', message }] });
 }

@@ -52,24 +52,25 @@ export function parseCustomer(
     ...customerRuleFaults(json.value, ''),
   ];
   if (!parsed.success || faults.length > 0) return { ok: false, faults };
-  const customer = draftCustomerOf(parsed.data as ParsedCustomer);
-  return {
-    ok: true,
-    customer: {
-      externalId: customer.externalId,
-      name: customer.name,
-      emails: customer.emails,
-      address: customer.address ?? null,
-      locale: customer.locale ?? null,
-      timeZone: customer.timeZone ?? null,
-      taxNumber: customer.taxNumber ?? null,
-      paymentMethod: customer.paymentMethod ?? null,
-    },
-  };
+  return { ok: true, customer: customerInputOf(draftCustomerOf(parsed.data as ParsedCustomer)) };
 }
 
 export function draftCustomerOf({ email, emails, ...customer }: ParsedCustomer): DraftCustomer {
   return { ...customer, emails: [...new Set([...(email === undefined ? [] : [email]), ...(emails ?? [])])] };
+}
+
+/** What is kept of a draft's customer; absent becomes null. */
+export function customerInputOf(customer: DraftCustomer): CustomerInput {
+  return {
+    externalId: customer.externalId,
+    name: customer.name,
+    emails: customer.emails,
+    address: customer.address ?? null,
+    locale: customer.locale ?? null,
+    timeZone: customer.timeZone ?? null,
+    taxNumber: customer.taxNumber ?? null,
+    paymentMethod: customer.paymentMethod ?? null,
+  };
 }
 
 /**

@@ -1,7 +1,9 @@
 /** Stores in memory, for tests of what stands above them. Contracts: `InvoiceStore` and `CustomerStore`. */
+
 import { isDeepStrictEqual } from 'node:util';
 import { v7 as uuidv7 } from 'uuid';
 import { BillingError } from '../../src/errors.ts';
+import { customerInputOf } from '../../src/operations/customer-input.ts';
 import type {
   CustomerInput,
   CustomerStore,
@@ -67,7 +69,7 @@ export function openMemoryStores(): MemoryStores {
           return { kind, invoiceId: known.id, customerDiffers: false };
         }
         if (draft.draft.series === 'UNKNOWN') return { kind: 'unknown_series', series: 'UNKNOWN' };
-        const { kind, customer } = createCustomer(customerInputOf(draft));
+        const { kind, customer } = createCustomer(customerInputOf(draft.draft.customer));
         const invoice = { ...viewOf(draft, customer), contentHash: draft.contentHash };
         invoices.set(invoice.id, invoice);
         return { kind: 'created', invoiceId: invoice.id, customerDiffers: kind === 'different' };
@@ -94,19 +96,6 @@ export function openMemoryStores(): MemoryStores {
         return { kind: 'wished', invoiceId: invoice.id };
       },
     },
-  };
-}
-
-function customerInputOf({ draft: { customer } }: NewDraft): CustomerInput {
-  return {
-    externalId: customer.externalId,
-    name: customer.name,
-    emails: customer.emails ?? [],
-    address: customer.address ?? null,
-    locale: customer.locale ?? null,
-    timeZone: customer.timeZone ?? null,
-    taxNumber: customer.taxNumber ?? null,
-    paymentMethod: customer.paymentMethod ?? null,
   };
 }
 

@@ -5,7 +5,7 @@ import { openInvoiceLock } from '../../src/locks/invoice-lock.ts';
 import { openRedisLockConnection } from '../../src/locks/redis-lock-connection.ts';
 import { startInvoiceFinalizer } from '../../workers/invoice-finalizer.ts';
 import { startMailSender } from '../../workers/mail-sender.ts';
-import { eventually, openBillingWorld } from '../support/billing-world.ts';
+import { type BillingWorld, eventually, openBillingWorld } from '../support/billing-world.ts';
 
 const closers: (() => unknown)[] = [];
 afterAll(async () => {
@@ -32,6 +32,36 @@ async function openWorldWithWorkers(count: number, overrides = {}) {
   return { world, events, failed, errors, billing };
 }
 
+/** Holds the lock of an invoice as another process would. */
+async function holdLock(world: BillingWorld, invoiceId: string) {
+  const connection = await openRedisLockConnection({ url: world.config.redisUrl, logger: world.app.log });
+  closers.push(() => connection.close());
+  const withLock = openInvoiceLock({
+    connection: async () => connection,
+    prefix: world.config.redisPrefix,
+    log: world.app.log,
+  });
+  let entered = () => {};
+  const inside = new Promise<void>((resolve) => {
+    entered = resolve;
+  });
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const holder = withLock(invoiceId, () => {
+    entered();
+    return released;
+  });
+  await inside;
+  return {
+    async release() {
+      release();
+      await holder;
+    },
+  };
+}
+
 test('a draft that the API asked for is numbered, paid and receipted', async () => {
   const { world } = await openWorldWithWorkers(1);
   const invoiceId = await world.draft();
@@ -49,19 +79,7 @@ test('while the lock is busy the same job waits 5 s and counts no attempt, then 
 }, async () => {
   const { world, events, failed, errors, billing } = await openWorldWithWorkers(1);
   const invoiceId = await world.wishedDraft();
-  const connection = await openRedisLockConnection({ url: world.config.redisUrl, logger: world.app.log });
-  closers.push(() => connection.close());
-  const withLock = openInvoiceLock({
-    connection: async () => connection,
-    prefix: world.config.redisPrefix,
-    log: world.app.log,
-  });
-
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  const holder = withLock(invoiceId, () => released);
+  const lock = await holdLock(world, invoiceId);
   const delayed = new Promise<{ jobId: string; delay: number }>((resolve) => events.on('delayed', resolve));
   const enqueuedAtMs = Date.now();
   const job = await billing.add('finalize-invoice', { invoiceId }, { attempts: 5 });
@@ -76,8 +94,7 @@ test('while the lock is busy the same job waits 5 s and counts no attempt, then 
   expect(waiting?.failedReason).toBeUndefined();
   expect(await waiting?.getState()).toBe('delayed');
 
-  release();
-  await holder;
+  await lock.release();
   expect(await job.waitUntilFinished(events, 15_000)).toBe('paid');
   expect(Date.now() - enqueuedAtMs).toBeGreaterThanOrEqual(4_900);
   const finished = await billing.getJob(String(job.id));
@@ -92,29 +109,14 @@ test('a lock that stays busy for too long ends the job with an error of its own,
     lockBusyMaxMs: 400,
   });
   const invoiceId = await world.wishedDraft();
-  const connection = await openRedisLockConnection({ url: world.config.redisUrl, logger: world.app.log });
-  closers.push(() => connection.close());
-  const withLock = openInvoiceLock({
-    connection: async () => connection,
-    prefix: world.config.redisPrefix,
-    log: world.app.log,
-  });
-  let release = () => {};
-  const holder = withLock(
-    invoiceId,
-    () =>
-      new Promise<void>((resolve) => {
-        release = resolve;
-      }),
-  );
+  const lock = await holdLock(world, invoiceId);
   const job = await billing.add('finalize-invoice', { invoiceId }, { attempts: 5 });
   await expect(job.waitUntilFinished(events, 10_000)).rejects.toThrow(/the lock was busy for/);
   expect(await world.prisma.invoice.findUniqueOrThrow({ where: { id: invoiceId } })).toMatchObject({
     parkedAt: null,
     status: 'draft',
   });
-  release();
-  await holder;
+  await lock.release();
   await job.retry(); // as from the board
   await eventually(async () => expect(await job.getState()).toBe('completed'));
   expect((await world.captures(invoiceId)).length).toBe(1);

@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
+import { customerInputOf } from '../../operations/customer-input.ts';
 import type { CreateDraftResult, NewDraft } from '../../operations/ports.ts';
 import { createCustomer } from '../customers.ts';
 import { Prisma, type PrismaClient } from '../generated/client.ts';
@@ -6,7 +7,10 @@ import { insertTrail } from './shared.ts';
 
 /** The customer first, on its own, since it stays whatever becomes of the invoice; then the invoice with its lines. */
 export async function createDraft(prisma: PrismaClient, input: NewDraft): Promise<CreateDraftResult> {
-  const { kind: customerKind, customer } = await createCustomer(prisma, customerOf(input.draft));
+  const { kind: customerKind, customer } = await createCustomer(
+    prisma,
+    customerInputOf(input.draft.customer),
+  );
   const row = await insertDraft(prisma, customer.id, input);
   if (row.created_id !== null) {
     return { kind: 'created', invoiceId: row.created_id, customerDiffers: customerKind === 'different' };
@@ -100,17 +104,4 @@ function linesOf({ draft, computed }: Pick<NewDraft, 'draft' | 'computed'>): obj
       tax_minor: amounts.taxMinor.toString(),
     };
   });
-}
-
-function customerOf({ customer }: NewDraft['draft']) {
-  return {
-    externalId: customer.externalId,
-    name: customer.name,
-    emails: customer.emails ?? [],
-    address: customer.address ?? null,
-    locale: customer.locale ?? null,
-    timeZone: customer.timeZone ?? null,
-    taxNumber: customer.taxNumber ?? null,
-    paymentMethod: customer.paymentMethod ?? null,
-  };
 }
